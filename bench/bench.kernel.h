@@ -18,9 +18,8 @@ META_CELLS(bench_points7)
 #define bench_gray_scott_ARGS(A)                                                                   \
     A(OUT, T, u1)                                                                                  \
     A(OUT, T, v1)                                                                                  \
-    A(IN, T, u0, STAR(1))                                                                          \
-    A(IN, T, v0, STAR(1)) A(VALUE, T, Du) A(VALUE, T, Dv) A(VALUE, T, F) A(VALUE, T, k)            \
-        A(VALUE, T, dt)
+    A(IN, T, u0, STAR(1)) A(IN, T, v0, STAR(1)) A(VALUE, T, Du) A(VALUE, T, Dv) A(VALUE, T, F)     \
+        A(VALUE, T, k) A(VALUE, T, dt)
 META_CELLS(bench_gray_scott)
 {
     const T u = AT(u0, 0, 0, 0), v = AT(v0, 0, 0, 0), uvv = u * v * v;
@@ -46,8 +45,8 @@ META_CELLS(bench_cg_apply)
 }
 
 #define bench_cg_descend_ARGS(A)                                                                   \
-    A(INOUT, T, x)                                                                                 \
-    A(INOUT, T, r) A(IN, T, p, CELL) A(IN, T, q, CELL) A(VALUE, T, alpha) A(SUM, T, rr)
+    A(INOUT, T, x) A(INOUT, T, r) A(IN, T, p, CELL) A(IN, T, q, CELL) A(VALUE, T, alpha)           \
+    A(SUM, T, rr)
 META_CELLS(bench_cg_descend)
 {
     const T rest = AT(r, 0, 0, 0) - alpha * AT(q, 0, 0, 0);

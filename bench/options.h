@@ -15,7 +15,7 @@ typedef struct options {
     bool *wanted;        /**< of each group in the order of groups; all false: all of them */
     const char *backend; /**< NULL: the rank's own */
     int64_t sizes[MOST_SIZES];
-    int size_count;              /**< 0: each group's own sizes */
+    int size_count; /**< 0: each group's own sizes */
     int64_t fields[MOST_COUNTS]; /**< of group app */
     int fields_count;            /**< at least 1 */
     number type;

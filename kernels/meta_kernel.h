@@ -679,7 +679,7 @@ template <bool whole> struct meta_k_whole {
 
 /* META_K_ROW: a parameter as data. */
 #define META_K_ROW(kind, type, ...)                                                                \
-    META_K_IF(META_K_PROBE_##kind, META_K_NOTHING, META_K_ROW_OF, )                         \
+    META_K_IF(META_K_PROBE_##kind, META_K_NOTHING, META_K_ROW_OF, )                                \
     ({#type, META_K_ROW_##kind(type, __VA_ARGS__)})
 #define META_K_ROW_OF(...) __VA_ARGS__,
 #define META_K_ROW_(kind, type, name, ...)                                                         \
@@ -740,7 +740,7 @@ template <bool whole> struct meta_k_whole {
 #define META_K_FIELD_MIN(type, name)    __typeof__(type) *name;
 #define META_K_FIELD_MAX(type, name)    __typeof__(type) *name;
 #define META_K_NAMED(kind, type, ...)                                                              \
-    META_K_IF(META_K_PROBE_##kind, META_K_NOTHING, META_K_NAMED_OF, )                       \
+    META_K_IF(META_K_PROBE_##kind, META_K_NOTHING, META_K_NAMED_OF, )                              \
     (META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_NAMED_OF(name) meta_given_->name,
 
@@ -750,9 +750,9 @@ template <bool whole> struct meta_k_whole {
 #define META_K_STRIDES(name)                                                                       \
     const int64_t meta_0_##name META_K_UNUSED, const int64_t meta_1_##name META_K_UNUSED,          \
         const int64_t meta_2_##name META_K_UNUSED, const int64_t meta_3_##name META_K_UNUSED,
-#define META_K_FORMAL_OUT(type, name)                                                                \
+#define META_K_FORMAL_OUT(type, name)                                                              \
     __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_INOUT(type, name)                                                              \
+#define META_K_FORMAL_INOUT(type, name)                                                            \
     __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
 #define META_K_FORMAL_IN(type, name)                                                               \
     const __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
@@ -955,7 +955,7 @@ template <bool whole> struct meta_k_whole {
                                     ? (int64_t)sizeof meta_k->meta_z1_##name - 2                   \
                                     : 0;                                                           \
         const uintptr_t meta_line =                                                                \
-            (uintptr_t)name + (uintptr_t)meta_ahead +                                           \
+            (uintptr_t)name + (uintptr_t)meta_ahead +                                              \
             (uintptr_t)(meta_from + meta_up * meta_2_##name) * sizeof(type);                       \
         for (size_t meta_b = 0; meta_b < META_K_SHORT_CHUNK * sizeof(type); meta_b += META_K_LINE) \
             __builtin_prefetch((const void *)(meta_line + meta_b), to_write);                      \

@@ -21,13 +21,13 @@
 #define META_K_WITHIN(array, x, y, z, w)
 #define META_K_WHOLE(array)
 #endif
-#define META_K_INDEX(array, x, y, z, w)                                                   \
-    ((meta_i + (x)) * meta_0_##array + (meta_i1 + (y)) * meta_1_##array +                 \
+#define META_K_INDEX(array, x, y, z, w)                                                            \
+    ((meta_i + (x)) * meta_0_##array + (meta_i1 + (y)) * meta_1_##array +                          \
      (meta_i2 + (z)) * meta_2_##array + (w) * meta_3_##array META_K_WITHIN(array, x, y, z, w))
 #ifndef META_K_AT
 #define META_K_AT(array, x, y, z, w) META_K_INDEX(array, x, y, z, w)
 #endif
-#define INDEX(d) \
+#define INDEX(d)                                                                                   \
     (meta_x[d] + ((d) == 0 ? meta_i : (d) == 1 ? meta_i1 : (d) == 2 ? meta_i2 : 0))
 #ifndef META_K_GET
 #define META_K_GET(array, n) (n) META_K_WHOLE(array)
@@ -40,7 +40,7 @@
 #ifndef META_K_AS
 #define META_K_AS(result)
 #endif
-#define ADD(result, x) \
+#define ADD(result, x)                                                                             \
     ((result)[meta_own_##result * META_K_MEMBER] += META_K_AS(result)(x))
 #define ADD_TO(element, x) META_K_ADD_TO(element, x)
 /* The variable that an extreme's contributions go to. */
@@ -55,16 +55,16 @@
 #ifndef META_K_IS_FIRST
 #define META_K_IS_FIRST(result) 0
 #endif
-#define META_K_TO_EXTREME(result, x, BEYOND, TAKE)                                         \
-    (result->meta_new = (x),                                                             \
-     result->meta_cell =                                                                 \
-         META_K_FIRST_OF(BEYOND, result->meta_new, META_K_CELL, result->meta_value,    \
-                         result->meta_cell)                                              \
-             ? META_K_CELL                                                                 \
-             : result->meta_cell,                                                        \
-     result->meta_value = META_K_IS_FIRST(result)                                        \
-                                ? result->meta_new                                       \
-                                : TAKE(result->meta_value, result->meta_new),          \
+#define META_K_TO_EXTREME(result, x, BEYOND, TAKE)                                                 \
+    (result->meta_new = (x),                                                                       \
+     result->meta_cell =                                                                           \
+         META_K_FIRST_OF(BEYOND, result->meta_new, META_K_CELL, result->meta_value,                \
+                         result->meta_cell)                                                        \
+             ? META_K_CELL                                                                         \
+             : result->meta_cell,                                                                  \
+     result->meta_value = META_K_IS_FIRST(result)                                                  \
+                                ? result->meta_new                                                 \
+                                : TAKE(result->meta_value, result->meta_new),                      \
      result->meta_has = 1)
 #define LEAST(x, y)      ((x) < (y) ? (x) : (y))
 #define MOST(x, y)       ((x) < (y) ? (y) : (x))

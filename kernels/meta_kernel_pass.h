@@ -363,13 +363,13 @@ _Pragma("pop_macro(\"META_K_CLOSED\")")
 
 #if !defined META_KERNELS_HERE
 #define META_TEAMS(name, ...)                                                                      \
-    META_K_JUDGE_FIRST(name, meta_TEAMS) META_K_JUDGE_EXTENTS(__VA_ARGS__)                              \
+    META_K_JUDGE_FIRST(name, meta_TEAMS) META_K_JUDGE_EXTENTS(__VA_ARGS__)                         \
     META_K_TEAM_DECLARE(name, META_K_NAME)
 #elif defined META_KERNEL_REPORT
 #define META_TEAMS(name, x, y, z) META_K_TEAM_SET(name, META_K_NAME, META_K_VARIANT, x, y, z)
 #elif META_K_FIRST
 #define META_TEAMS(name, ...)                                                                      \
-    META_K_JUDGE_FIRST(name, meta_TEAMS) META_K_JUDGE_EXTENTS(__VA_ARGS__)                              \
+    META_K_JUDGE_FIRST(name, meta_TEAMS) META_K_JUDGE_EXTENTS(__VA_ARGS__)                         \
     META_K_TEAM_FIRST(name, META_K_NAME, __VA_ARGS__)
 #elif META_K_VARIANT == 0
 #define META_TEAMS(name, x, y, z) META_K_TEAM_BASELINE(name, META_K_NAME, x, y, z)

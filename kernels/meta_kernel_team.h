@@ -107,24 +107,24 @@ typedef struct meta_kernel_teams {
 #define META_K_PROBE_SHARED ~, ~
 
 #define META_K_SHARED_ROW(kind, type, ...)                                                         \
-    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_ROW_OF, META_K_NOTHING, )                  \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_ROW_OF, META_K_NOTHING, )                         \
     (type, #type, __VA_ARGS__)
 #define META_K_SHARED_ROW_OF(type, text, name, count)                                              \
     {text, #name, (uint32_t)sizeof(type), (uint32_t)(count)},
 #define META_K_SHARED_SUM(kind, type, ...)                                                         \
-    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_SUM_OF, META_K_NOTHING, )                  \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_SUM_OF, META_K_NOTHING, )                         \
     (type, __VA_ARGS__)
 #define META_K_SHARED_SUM_OF(type, name, count) +(int64_t)sizeof(type) * (count)
 /* Variables of the function that computes a team. The empty asm is as if it wrote all of them: that a
  * phase reads only what one before it has written is beyond what compilers see, and they would warn. */
 #define META_K_SHARED_MEMORY(kind, type, ...)                                                      \
-    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_MEMORY_OF, META_K_NOTHING, )               \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_MEMORY_OF, META_K_NOTHING, )                      \
     (type, __VA_ARGS__)
 #define META_K_SHARED_MEMORY_OF(type, name, count)                                                 \
-    __attribute__((aligned(64))) __typeof__(type) name[count];                                                 \
+    __attribute__((aligned(64))) __typeof__(type) name[count];                                     \
     __asm__("" : "=m"(name));
 #define META_K_SHARED_POISON(kind, type, ...)                                                      \
-    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_POISON_OF, META_K_NOTHING, )               \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_POISON_OF, META_K_NOTHING, )                      \
     (type, __VA_ARGS__)
 #define META_K_SHARED_POISON_OF(type, name, count) __builtin_memset(name, 0xff, sizeof(name));
 
@@ -163,7 +163,7 @@ typedef struct meta_kernel_teams {
  * META_K_OWN_CLEAR sets those of a team to 0, META_K_OWN_ANY is whether there are any. */
 #define META_K_OWN_OF_SUM ~, ~
 #define META_K_OWN(kind, type, ...)                                                                \
-    META_K_IF(META_K_OWN_OF_##kind, META_K_OWN_ACTUAL, META_K_ACTUAL, )                     \
+    META_K_IF(META_K_OWN_OF_##kind, META_K_OWN_ACTUAL, META_K_ACTUAL, )                            \
     (kind, type, __VA_ARGS__)
 #define META_K_OWN_ACTUAL(kind, type, name)                                                        \
     META_K_IS_REAL(meta_none_##name) ? meta_of_##name : &name, META_K_IS_REAL(meta_none_##name),
@@ -181,7 +181,7 @@ typedef struct meta_kernel_teams {
  * the body is compiled with constant extents. */
 #define META_K_TEAM_END(kind, type, ...)                                                           \
     {                                                                                              \
-        const int64_t meta_at META_K_UNUSED = META_K_IF(                                    \
+        const int64_t meta_at META_K_UNUSED = META_K_IF(                                           \
             META_K_PLACE_OF_##kind, META_K_MEMBER_OF, META_K_NO_MEMBER, )(__VA_ARGS__, );          \
         META_K_END(kind, type, __VA_ARGS__)                                                        \
     }
