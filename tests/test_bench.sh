@@ -124,7 +124,7 @@ grep -q '"builtin_ratio":[0-9]' out || broken 'has no builtin_ratio'
     broken 'has no ratio to a kernel written by hand'
 rows 12 0 advice --size 6
 has advice.choose.f64.6
-[ "$(grep -c '"slow_seconds_min":[0-9].*"slow_ratio":[0-9]' out)" = 12 ] || broken 'has rows without the slow form'
+[ "$(grep -c '"slow_ratio":[0-9].*"slow_seconds_min":[0-9]' out)" = 12 ] || broken 'has rows without the slow form'
 rows 11 0 advice --size 6 --type f32
 rows 1 0 alloc --size 5
 has alloc.pair.f64.5
