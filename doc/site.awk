@@ -83,7 +83,7 @@ is_guide && /^```/ {
 }
 is_guide {
     if (!is_code) {
-        $0 = linked($0, "`(doc/)?([a-z-]+|CONTRIBUTING|CHANGELOG)\\.md`")
+        $0 = linked($0, "`(doc/(design/)?)?([a-z-]+|CONTRIBUTING|CHANGELOG)\\.md`")
         $0 = linked($0, "\\]\\([a-z-]+\\.md\\)")
         gsub(/ #if /, " \\#if ")
     }

@@ -34,7 +34,7 @@ for file in $(find "$src/core" "$src/comm" "$src/backends" -name '*.[ch]' -o -na
         *) broken "$file reads the environment by getenv(): use meta_variable(), which finds nothing in a setuid process" ;;
     esac
 done
-for file in "$src"/README.md "$src"/CONTRIBUTING.md "$src"/doc/*.md; do
+for file in "$src"/README.md "$src"/CONTRIBUTING.md "$src"/doc/*.md "$src"/doc/design/*.md; do
     for name in $(grep -oE '\bMETA_[A-Z_]+=' "$file" | tr -d = | sort -u); do
         case $name in META_TEST_*) grep -rqw "$name" "$src/tests" "$src/check" && continue ;; esac
         echo "$listed" | grep -qx "$name" || broken "$file sets $name, which does not exist"
