@@ -670,9 +670,9 @@ template <bool whole> struct meta_k_whole {
  * skip the rest: that of an array which is none, or of which META_K_NEAR has no member. */
 #ifndef __cplusplus
 #define META_K_ELEMENT(array)                                                                      \
-    _Generic(&array[meta_i], default: _Generic(*meta_k->meta_star_##array, default:
+    _Generic(&array[0], default: _Generic(*meta_k->meta_star_##array, default:
 #define META_K_ELEMENT_END           ))
-#define META_K_SHARED_ELEMENT(array) _Generic(&array[meta_i], default:
+#define META_K_SHARED_ELEMENT(array) _Generic(&array[0], default:
 #define META_K_SHARED_ELEMENT_END    )
 #endif
 #define META_K_RESULT(result) meta_extreme_##result
