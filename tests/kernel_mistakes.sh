@@ -110,5 +110,5 @@ mistake 10 "expected\|called object" 's/ADD(total, change);/ADD(total, change)/'
 mistake 9 'macro "GET" requires 2 arguments' 's/GET(table, ON(mask))/GET(table)/'
 mistake 9 "expected ';'" 's/c2 \* change/c2 change/'
 mistake 8 "unknown type name 'Real'" 's/const T/const Real/'
-mistake 16 "meta_i" 's/MEMBERS { SHARED/{ SHARED/'
+mistake 16 "meta_i" 's/MEMBERS { SHARED/{ SHARED/' '' 'gcc g++'
 }
