@@ -81,41 +81,20 @@ static meta_err bend_and_advance(const work *w)
 }
 RUN(bend_and_advance, bend_and_advance(w))
 
+/* Room for a result of either type. */
+static meta_extreme_f64 room;
+static void *const result = &room;
+
 static meta_err step_and_reduce(const work *w)
 {
-    uint64_t sum;
     const meta_err error = BY_TYPE(step, &w->box, at(w, 0), at(w, 1), 0.125, NULL);
-    return error ? error : meta_reduce(&sum, at(w, 0), &w->box, META_SUM, w->type, NULL);
+    return error ? error : meta_reduce(result, at(w, 0), &w->box, META_SUM, w->type, NULL);
 }
 RUN(step_and_reduce, step_and_reduce(w))
 
-static meta_err step_sum(const work *w)
-{
-    double f64;
-    float f32;
-    return w->type == META_F64
-               ? advice_step_sum_f64(&w->box, at(w, 0), at(w, 1), 0.125, &f64, NULL)
-               : advice_step_sum_f32(&w->box, at(w, 0), at(w, 1), 0.125f, &f32, NULL);
-}
-RUN(step_sum, step_sum(w))
-
-static meta_err least_at(const work *w)
-{
-    meta_extreme_f64 f64;
-    meta_extreme_f32 f32;
-    return w->type == META_F64 ? advice_least_at_f64(&w->box, at(w, 1), &f64, NULL)
-                               : advice_least_at_f32(&w->box, at(w, 1), &f32, NULL);
-}
-RUN(least_at, least_at(w))
-
-static meta_err least(const work *w)
-{
-    double f64;
-    float f32;
-    return w->type == META_F64 ? advice_least_f64(&w->box, at(w, 1), &f64, NULL)
-                               : advice_least_f32(&w->box, at(w, 1), &f32, NULL);
-}
-RUN(least, least(w))
+RUN(step_sum, BY_TYPE(step_sum, &w->box, at(w, 0), at(w, 1), 0.125, result, NULL))
+RUN(least_at, BY_TYPE(least_at, &w->box, at(w, 1), result, NULL))
+RUN(least, BY_TYPE(least, &w->box, at(w, 1), result, NULL))
 
 /* ------------------------------------------------------------------ the rows */
 
