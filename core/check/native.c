@@ -210,11 +210,6 @@ static double number(meta_type type, const void *at)
     return number;
 }
 
-static bool is_floating(meta_type type)
-{
-    return type == META_F64 || type == META_F32;
-}
-
 static void value_text(meta_type type, const void *at, char *text, size_t room)
 {
     uint64_t word = 0;
@@ -248,7 +243,7 @@ static void value_text(meta_type type, const void *at, char *text, size_t room)
 static bool agree(meta_type type, const void *a, const void *b, double tolerance)
 {
     if (memcmp(a, b, meta_element_bytes((uint32_t)type)) == 0) return true;
-    if (!is_floating(type)) return false;
+    if (!meta_is_floating(type)) return false;
     const double x = number(type, a), y = number(type, b);
     if (isnan(x) && isnan(y)) return true;
     return tolerance > 0 && fabs(x - y) <= tolerance;
@@ -309,7 +304,7 @@ static meta_err compare_elements(const meta_operation *op, uint32_t k, const wat
     int64_t first = 0;
     double scale = 0;
     char what[256];
-    for (int64_t n = o->low; adds && is_floating(type) && n <= o->high; ++n)
+    for (int64_t n = o->low; adds && meta_is_floating(type) && n <= o->high; ++n)
         scale = fmax(scale, fabs(number(type, portable + front + n * bytes)));
     const double tolerance = isfinite(scale) ? tolerance_of(type, scale) : 0;
     for (int64_t n = o->low; n <= o->high; ++n) {
@@ -349,7 +344,8 @@ static meta_err compare_result(const meta_operation *op, uint32_t k, const void 
                                const void *portable)
 {
     const meta_type type = meta_operation_result_type(op, k);
-    const bool adds = op->call.desc->result[k].combine == META_COMBINE_sum && is_floating(type);
+    const bool adds =
+        op->call.desc->result[k].combine == META_COMBINE_sum && meta_is_floating(type);
     const double scale = fmax(fabs(number(type, native)), fabs(number(type, portable)));
     char what[256];
     if (agree(type, native, portable, adds && isfinite(scale) ? tolerance_of(type, scale) : 0))

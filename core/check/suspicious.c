@@ -29,11 +29,6 @@ static void report_swapped(const meta_operation *op)
                          of[k].label, op->call.desc->name, meta_element_name(op->call.type));
 }
 
-static bool is_floating(meta_type type)
-{
-    return type == META_F64 || type == META_F32;
-}
-
 /* Grids of floating-point elements that are taken for integers of as many bytes, or the reverse. */
 static void report_reinterpreted(const meta_operation *op)
 {
@@ -42,7 +37,7 @@ static void report_reinterpreted(const meta_operation *op)
         const meta_type taken = meta_operation_type(op, k);
         char note[META_NOTE_ROOM];
         if (!grid || grid->element != meta_element_bytes((uint32_t)taken) ||
-            is_floating(grid->type) == is_floating(taken))
+            meta_is_floating(grid->type) == meta_is_floating(taken))
             continue;
         meta_log(META_LOG_WARN,
                  "META_CHECK: kernel %s: argument '%s' is an array of %s, and a grid of %s%s is "

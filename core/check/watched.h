@@ -17,6 +17,12 @@ typedef struct watched {
     unsigned char *suspect; /**< a bit for each byte: cells that seem unwritten; may be NULL */
 } watched;
 
+/** Whether elements of @p type are floating-point numbers. */
+static inline bool meta_is_floating(meta_type type)
+{
+    return type == META_F64 || type == META_F32;
+}
+
 /* cells.c */
 meta_err meta_no_memory(uint64_t bytes);
 /** Whether an address is in the buffer. */
@@ -27,8 +33,8 @@ meta_err meta_watched_set(const watched *w, unsigned char *from);
 meta_err meta_watched_get(const watched *w, unsigned char **image);
 
 /* suspicious.c */
-/** Warn in the log, once, about arguments of a kernel of the program's that are perhaps wrong: arrays
- * whose labels are the names of each other's parameters, and grids of another type. */
+/** Warn in the log, once, about arguments of a kernel of the program's that are perhaps wrong:
+ * arrays whose labels are the names of each other's parameters, and grids of another type. */
 void meta_suspicious_report(const meta_operation *op);
 
 /* native.c */
