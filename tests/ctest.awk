@@ -44,12 +44,13 @@ function fail(text)
 
 function quoted(text) { return "[==[" text "]==]" }
 
-# A prefix of the launcher's command: empty, or without such a GPU a shell that skips the test at once; a
-# launcher would take a second each, and META_MODE=auto is an error where one of its devices is missing.
-function unless_missing(backend)
+# A prefix of the launcher's command: empty, or without such a GPU, or without OpenCL beside it, a shell that skips the
+# test at once; a launcher would take a second each, and META_MODE=auto is an error where one of its devices is missing.
+function unless_missing(backend, map,    opencl)
 {
+    opencl = backend ~ /^auto-opencl-/ || map ~ /opencl/ ? " ${no_opencl}" : ""
     sub(/^(mixed|auto|auto-opencl)-/, "", backend)
-    return index("," gpu ",", "," backend ",") ? " ${no_" backend "}" : ""
+    return index("," gpu ",", "," backend ",") ? " ${no_" backend "}" opencl : ""
 }
 
 # The devices beside openmp of auto, auto-hip, auto-opencl-hip …
@@ -116,7 +117,7 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     cost = command ~ /\.sh$/ ? 4 : np > 2 ? 1 : np ? 2 : 3
     real = backend == "cuda" && field["fake"] == "no"
     printf "add_test(%s%s", quoted(name),
-        real ? " ${no_nvidia}" : np || backend ~ /^auto-/ ? unless_missing(backend) : ""
+        real ? " ${no_nvidia}" : np || backend ~ /^auto-/ ? unless_missing(backend, map) : ""
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf "%s %s)\n", emulator == "" ? "" : " " emulator, quoted(command)
     printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 2)
@@ -197,6 +198,7 @@ BEGIN {
         ";META_TEST_SIM=near memory=8G | far latency=20us bandwidth=5G memory=8G peer=2G | twin memory=8G peer=2G"
     count = split(gpu, name, ",")
     for (k = 1; k <= count; ++k) look_for(name[k])
+    if (gpu != "") look_for("opencl")
     # Where the tests' own layer is built: waits in MPI yield, and OpenCL programs have no binaries. AddressSanitizer
     # wants to be the first library, lest another stand before its functions; this one does not.
     layer = builddir "/tests/plugins/.libs/preload.so"

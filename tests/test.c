@@ -301,28 +301,18 @@ static int ended(int status)
     return status;
 }
 
-static bool is_word_of(const char *text, const char *word, size_t length)
+/* Whether META_TEST_REQUIRE_BACKENDS lists the back end that is missing, whose name @p message has last in
+ * "X asks for NAME": of several that META_RANK_MAP or META_AUTO_DEVICES name it may be another one. */
+static bool device_is_required(const char *message)
 {
-    static const char between[] = ":, ";
-    for (text += strspn(text, between); *text; text += strspn(text, between)) {
-        const size_t found = strcspn(text, between);
-        if (found == length && strncmp(text, word, length) == 0) return true;
-        text += found;
-    }
-    return false;
-}
-
-/* Whether META_TEST_REQUIRE_BACKENDS lists a back end that META_MODE or META_RANK_MAP ask for. */
-static bool device_is_required(void)
-{
-    const char *list = getenv("META_TEST_REQUIRE_BACKENDS");
-    const char *mode = getenv("META_MODE"), *map = getenv("META_RANK_MAP");
+    static const char asks[] = " asks for ", between[] = ":, ";
+    const char *list = getenv("META_TEST_REQUIRE_BACKENDS"), *missing = getenv("META_MODE");
+    for (const char *at = message; (at = strstr(at, asks));) missing = at += sizeof asks - 1;
+    const size_t length = missing ? strcspn(missing, between) : 0;
     while (list && *list) {
-        const size_t length = strcspn(list, ", ");
-        if (length > 0 &&
-            ((mode && is_word_of(mode, list, length)) || (map && is_word_of(map, list, length))))
-            return true;
-        list += length + (list[length] != '\0');
+        const size_t word = strcspn(list, between);
+        if (word > 0 && word == length && strncmp(list, missing, word) == 0) return true;
+        list += word + (list[word] != '\0');
     }
     return false;
 }
@@ -330,11 +320,11 @@ static bool device_is_required(void)
 void test_require(meta_err err)
 {
     if (err == META_OK) return;
-    printf("%s: %s\n", err == META_ERR_NO_DEVICE ? "no device" : "the device cannot be opened",
-           meta_last_error());
-    if (err == META_ERR_NO_DEVICE && device_is_required())
-        printf("META_TEST_REQUIRE_BACKENDS lists it, so this is a failure\n");
-    exit(ended(err == META_ERR_NO_DEVICE && !device_is_required() ? SKIPPED : BROKEN));
+    const bool is_missing = err == META_ERR_NO_DEVICE;
+    const bool is_required = is_missing && device_is_required(meta_last_error());
+    printf("%s: %s\n", is_missing ? "no device" : "the device cannot be opened", meta_last_error());
+    if (is_required) printf("META_TEST_REQUIRE_BACKENDS lists it, so this is a failure\n");
+    exit(ended(is_missing && !is_required ? SKIPPED : BROKEN));
 }
 
 void test_require_device(void)

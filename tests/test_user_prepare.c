@@ -20,11 +20,30 @@ enum { CELLS = 100, KERNELS = 6 };
 
 static const char *program;
 
+/* Until both workers have opened their device, which can take longer than building all kernels; at most 60 s. */
+static bool both_are_open(int rank)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    char path[RUN_ROOM + 32];
+    for (int k = 0; k < 2; ++k) {
+        const int worker = k == 0 ? rank : 1 - rank;
+        snprintf(path, sizeof path, "%s/open.%d", getenv("TMPDIR"), worker);
+        FILE *mark = k == 0 ? fopen(path, "w") : NULL;
+        if (mark) fclose(mark);
+        for (int waits = 0; access(path, F_OK) != 0; ++waits) {
+            if (waits == 60000) return fprintf(stderr, "there is no %s\n", path), false;
+            nanosleep(&pause, NULL);
+        }
+    }
+    return true;
+}
+
 /* Begun as one of two processes of a node: builds everything. */
 static void work(int rank)
 {
-    if (meta_init() != META_OK || meta_set_job(rank, 2, rank, 2) != META_OK ||
-        meta_kernels_prepare(NULL, 0) != META_OK || meta_finalize() != META_OK) {
+    int index;
+    if (meta_init() != META_OK || meta_set_job(rank, 2, rank, 2) != META_OK || meta_get_acc(&index, NULL) != META_OK ||
+        !both_are_open(rank) || meta_kernels_prepare(NULL, 0) != META_OK || meta_finalize() != META_OK) {
         fprintf(stderr, "%s\n", meta_last_error());
         _exit(1);
     }
