@@ -22,7 +22,7 @@
 #   setup=NAME run before the tests with needs=NAME, whenever one of those is run
 #   needs=NAME see setup=
 #   binaries=yes  the cache gets the binaries of OpenCL programs (tests/plugins/no_binaries.c)
-#   smoke=yes  also run by make distcheck
+#   smoke=yes  also run by make distcheck, on OpenMP or no device and on two ranks, if any
 #   long=yes   only run by ./check --long
 #   fake=no    not on the fake CUDA: other software's libraries need NVIDIA's driver
 #   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value
@@ -107,7 +107,7 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     gsub(/,/, ";", labels)
     if (backend != "any") labels = labels ";" backend
     if (np || field["mpi"] == "yes") labels = labels ";mpi"
-    if (field["smoke"] == "yes") labels = labels ";smoke"
+    if (field["smoke"] == "yes" && backend ~ /^(any|openmp)$/ && (!np || np == 2)) labels = labels ";smoke"
     if (field["long"] == "yes") labels = labels ";long"
     sub(/^;/, "", labels)
     # Ranks wait for each other nearly half of their time.

@@ -20,8 +20,8 @@ chmod +x bin/pkg-config
 PATH=$here/bin:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 export PATH PKG_CONFIG_PATH
 flags='-O2 -Wall -Wextra -Werror'
-# Kernels for other instruction sets come from the same lines, and take most of the compiler's time.
-[ "${META_TEST_LONG-}" = 1 ] || flags="$flags -DMETA_KERNEL_ONE_VARIANT"
+# Kernels for other instruction sets come from the same lines, and take most of the compiler's time, optimized most of all.
+[ "${META_TEST_LONG-}" = 1 ] || flags='-O1 -Wall -Wextra -Werror -DMETA_KERNEL_ONE_VARIANT -DMETA_KERNEL_PROGRAM_LEVEL'
 [ "${META_TEST_SANITIZE-no}" != yes ] || flags="$flags -fsanitize=address,undefined"
 
 what='make in a folder of its own'

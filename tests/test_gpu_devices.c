@@ -2,7 +2,7 @@
 /** @file test_gpu_devices.c
  *  Several GPUs in one process, no GPU, and native objects of the application on one of them. On
  *  simulated devices, see fault.h; each case is a child process. */
-/* TEST: backends=faults labels=core smoke=yes */
+/* TEST: backends=faults labels=core */
 #include "test.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /** @file test_gpu_faults.c
  *  Every call of the runtime that a GPU back end makes for the library's own operations fails in
  *  turn, once or for ever; see fault_lives.h. */
-/* TEST: backends=faults timeout=1800 labels=core smoke=yes */
+/* TEST: backends=faults timeout=1800 labels=core */
 #include "test.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /** @file test_no_double.c
  *  An OpenCL device without double precision supports everything else, and errors say what is
  *  missing. */
-/* TEST: backends=opencl labels=kernel smoke=yes */
+/* TEST: backends=opencl labels=kernel */
 #include "meta_library.h"
 #include "mirror.h"
 #include "sums.h"

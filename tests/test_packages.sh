@@ -36,12 +36,7 @@ checked() { quietly 'lintian' lintian --allow-root --fail-on error "$1"/libmeta_
 
 MAKEFLAGS='' quietly 'make dist' make -s -C "$build" dist
 cp "$build/libmeta-$version.tar.gz" .
-# Also those that `make distcheck` does not compile, as what needs a GPU's compiler.
-if git -C "$src" ls-files >files 2>/dev/null && [ -s files ]; then
-    tar tf "libmeta-$version.tar.gz" | sed 's,^[^/]*/,,' >released
-    left_out=$(grep -v -x -F -f released files | grep -v -x -e '\.ci/.*' -e '\.gitignore')
-    [ -z "$left_out" ] || { echo "BROKEN: the release lacks files of the repository:" $left_out; exit 1; }
-fi
+sh "$src/tests/left_out.sh" "libmeta-$version.tar.gz" || exit
 if [ "${1-}" = here ]; then
     tar xf "libmeta-$version.tar.gz"
     cd "libmeta-$version" || exit 1

@@ -12,7 +12,7 @@ first=0
 if [ "${1-}" = --only ]; then
     first=${2#k} count=1
 else
-    count=$(some 3 400)
+    count=$(some 2 400)
 fi
 generate "$first" "$count"
 
