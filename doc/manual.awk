@@ -805,7 +805,7 @@ function guide_of(p)
     if (title[p] ~ /reproducible/) return "reproducible"
     if (section[p] == "profiling") return "profiling"
     if (section[p] == "policies") return "scheduling"
-    if (section[p] == "sharing") return "own-kernels"
+    if (section[p] == "sharing") return "native-code"
     return "tutorial"
 }
 

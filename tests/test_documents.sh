@@ -208,11 +208,11 @@ compile poisson libmeta -lm
 expect "$(META_MODE=openmp ./poisson)" 'largest 301.700 after enough steps'
 expect "$(META_MODE=opencl ./poisson)" 'largest 301.700 after enough steps'
 
-block "$top/doc/own-kernels.md" openmp >own_openmp.c
-printed doc/own-kernels.md openmp
+block "$top/doc/native-code.md" openmp >native_openmp.c
+printed doc/native-code.md openmp
 expect "$(cat commands.out)" 55
-block "$top/doc/own-kernels.md" opencl >own_opencl.c
-printed doc/own-kernels.md opencl
+block "$top/doc/native-code.md" opencl >native_opencl.c
+printed doc/native-code.md opencl
 expect "$(cat commands.out)" 55
 
 # An error that META_CHECK=on finds, and what the guide says it prints.
@@ -228,11 +228,11 @@ sed 's/0x[0-9a-f]*/ADDRESS/' commands.err | diff expected.err -
 nvcc=$(sed -n 's/^NVCC = //p' "$build/Makefile")
 # shellcheck disable=SC2086 # two words with ccache
 if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
-    block "$top/doc/own-kernels.md" cuda >own_cuda.cu
-    test -s own_cuda.cu
-    $nvcc -Werror all-warnings own_cuda.cu -o own_cuda -I"$prefix/include/libmeta" -L"$prefix/lib" \
+    block "$top/doc/native-code.md" cuda >native_cuda.cu
+    test -s native_cuda.cu
+    $nvcc -Werror all-warnings native_cuda.cu -o native_cuda -I"$prefix/include/libmeta" -L"$prefix/lib" \
         -lmeta -Xlinker -rpath,"$prefix/lib"
-    ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./own_cuda)" 55
+    ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./native_cuda)" 55
 fi
 
 # With ranks.
