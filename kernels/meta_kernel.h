@@ -51,8 +51,10 @@
  *     as for an array that is read, so the host need not wait for the number.
  *   - SUM, MIN, MAX: a result, combined over all cells; ADD(), LOWER() and RAISE() contribute to it.
  *     A NaN among the contributions gives NaN. Its argument is the address of one element in host
- *     memory or on the device. With reproducible sums (meta_set_reproducible()) a floating-point SUM
- *     is exact, rounded once: what each cell has contributed, in double, is added without rounding.
+ *     memory or on the device, which the result replaces; of an empty box it is 0, the highest or the
+ *     lowest value of the type. Sums of float are collected in double, integers wrap. With reproducible
+ *     sums (meta_set_reproducible()) a floating-point SUM is exact, rounded once: what each cell has
+ *     contributed, in double, is added without rounding.
  *     Where a cell contributes several times, its own contributions are added up first, in double, in
  *     the order of the body.
  *   - MIN_AT, MAX_AT: as MIN and MAX, with the index of the cell that contributed the extreme. The
@@ -63,15 +65,19 @@
  *  A type is T, the element type that the kernel is compiled for, or one of double, float, int64_t,
  *  uint64_t, int32_t and uint32_t; of a VALUE or SHARED memory, any.
  *
- *  An array that is not WHOLE has the shape of its own that its grid has (see meta_box in meta.h): so arrays of cells,
- *  faces and nodes meet in a kernel. Any other memory has the extents in the box's size, unless a further item gives its
- *  shape; an array that is a grid may have such an item, too. In the item of an IN or ADD array it follows the reach:
+ *  An array that is not WHOLE has the extents of its grid (see meta_box in meta.h): so arrays of
+ *  cells, faces and nodes meet in a kernel. Any other memory has the extents in the box's size,
+ *  unless a further item gives its shape; an array that is a grid may have such an item, too. One
+ *  of LINE() or PLANE() may be a grid of the dimensions that it has. In the item of an IN or ADD
+ *  array it follows the reach:
  *   - LINE(d): it has dimension d alone, size[d] elements; PLANE(d): all dimensions but d. IN and ADD
  *     only; the reach may be left out, and is then CELL. AT() ignores offsets along dimensions that the
  *     array lacks.
- *   - GROWN(x, y, z), GROWN2(x, y), GROWN1(x): its extents are the box's size plus these numbers, which
- *     may be negative: a staggered array that is no grid (a grid has its own extents). Index (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the
- *     face below cell i, and i + 1 the one above it. May follow LINE() or PLANE().
+ *   - GROWN(x, y, z), GROWN2(x, y), GROWN1(x): its extents are the box's size plus these numbers,
+ *     which may be negative: a staggered array that is no grid (a grid has its own extents). Index
+ *     (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the face below cell i,
+ *     and i + 1 the one above it. Bounds are those of the array, so that reading the face above a
+ *     cell needs no ghost cell. May follow LINE() or PLANE().
  *
  *  In the body:
  *   - AT(array, x, y, z): the element so many cells away; AT1(array, x), AT2(array, x, y) and
@@ -83,18 +89,44 @@
  *     ADD_TO(GET(charge, n), x). Integers wrap. Where several cells add floating numbers to one
  *     element, its last bits depend on their order, which differs from run to run; GPUs may take
  *     f32 numbers below the normal range for 0 here.
+ *   - return: ends the work for this cell. An OUT array must be written in every cell.
  *   - ABS(x) and SQRT(x), of x converted to T; LEAST(x, y), MOST(x, y); and the functions of <math.h>
  *     that the device has.
  *   - META_FUNCTION begins a helper function, which is called FN(name), for example
- *     `META_FUNCTION T FN(limiter)(T a, T b) { … }` and `FN(limiter)(x, y)`.
+ *     `META_FUNCTION T FN(limiter)(T a, T b) { … }` and `FN(limiter)(x, y)`. It takes numbers,
+ *     structures and addresses of variables of the body; not arrays or results, as an array's address
+ *     space differs between devices.
  *
  *  Before the file includes this header it may define META_KERNEL_TYPES as the types that it is to
  *  be compiled for, `(META_KERNEL_F64 | META_KERNEL_I32)`; the default is F64 and F32. Compilers
  *  without __FILE_NAME__ (GCC before 12) also need META_KERNEL_FILE, the file's own name in quotes.
  *
+ *  In the program these may be defined before the kernel file is included: META_KERNELS_HERE, see
+ *  above; META_KERNEL_ONE_VARIANT, to compile for the program's own target only, and for
+ *  META_CHECK=on; META_KERNEL_PROGRAM_LEVEL, see below; META_KERNEL_TEXT_APART, where another
+ *  object defines `const char meta_kernel_text_NAME[]` for each kernel, with the file's text, which
+ *  is otherwise embedded by the assembler's .incbin; and, before this header, META_KERNEL_NO_PASS,
+ *  for the declarations alone.
+ *
+ *  On devices other than the CPU the file's text is all that the compiler sees: no other header, no
+ *  macro of the compiler's command line. It is C that is also OpenCL C 1.2 and, for CUDA and HIP,
+ *  C++: no recursion, no variadic macros or functions, no variable-length arrays, no static
+ *  variables, no function pointers; `#include` lines are ignored there. It is ASCII but for
+ *  comments and strings. Names are C's: those that the languages of devices reserve (kernel,
+ *  global, half, new, class, clamp, float2 …) are replaced in the text for a device (by
+ *  meta_word_kernel, for example), but not names that a macro makes by `##`, nor any in a file that
+ *  has a native body or `__OPENCL…`, `__CUDA…`, `__HIP…` or `__cplusplus`, which may mean the
+ *  device's words. A program in C++ that includes the file needs names that are none of C++'s
+ *  keywords. Names that begin with meta_ are the library's. Where the file is included, no macro of
+ *  the program has the name of a reach (CELL, STAR …), a parameter or a variable of the file; a
+ *  macro of the file with a name in small letters may meet a member of the structures below (at,
+ *  value, extent), which the C compiler reports. The words of the body (T, AT, ADD …) have their
+ *  meaning in the file only; macros of the program with these names are in force again behind it.
+ *
  *  The compiler refuses constant offsets of AT() beyond the reach. Other offsets, and the index of
  *  GET() and SHARED(), are checked with META_CHECK=on, on every device; that of GET() against the end
- *  of the array's buffer.
+ *  of the array's buffer. Such an access then goes to the cell's own element, or to element 0. Without
+ *  META_CHECK=on nothing is checked: it may read or write anywhere.
  *
  *  Behind its portable body a kernel may have native ones, in OpenCL C and in C++ for CUDA and HIP:
  *
@@ -123,15 +155,52 @@
  *
  *  With META_CHECK=on both bodies run, and META_ERR_MISMATCH names the kernel, the array or result,
  *  the cell and both values where they differ; the arrays then have the native body's values, and
- *  results on the host are not written. Bits are compared, except that two NaN are equal, and that a floating SUM and floating elements of an ADD
- *  array may differ by 1e-9 (double) or 1e-4 (float) times the greater of the two sums or the
- *  greatest element of the array, since the order of additions may differ. The bits of reproducible
- *  sums are compared.
+ *  results on the host are not written. Bits are compared, except that two NaN are equal, and that
+ *  a floating SUM and floating elements of an ADD array may differ by 1e-9 (double) or 1e-4 (float)
+ *  times the greater of the two sums or the greatest element of the array, since the order of
+ *  additions may differ. So a sum whose terms cancel can be reported although both bodies are
+ *  right. The bits of reproducible sums are compared. Arrays of more than 64 MiB, or in use by a
+ *  message or an exchange, are not compared.
  *
  *  gcc compiles kernels at -O3 whatever the program's level is, unless META_KERNEL_PROGRAM_LEVEL is
  *  defined, as for a debugger; clang compiles them at the program's level. A value that a conditional
  *  expression does not choose may be computed all the same, and raise a flag of <fenv.h>. In a file with
  *  META_KERNELS_HERE sqrt() and sqrtf() set no errno, which keeps compilers from vectorizing them.
+ *
+ *  Messages when a program is built, here for a kernel wave, and their causes:
+ *   - linker: undefined reference to wave_f64_kernel — no file of the program defines
+ *     META_KERNELS_HERE and includes the kernel file.
+ *   - linker: wave_f64_kernel_file_has_an_include_guard_or_pragma_once — remove what it names: the
+ *     kernel file includes itself by META_AGAIN, once for each element type and instruction set.
+ *   - linker: multiple definition of wave_f64_kernel — more than one file defines
+ *     META_KERNELS_HERE, or two files have a kernel of that name.
+ *   - assembler: file not found: wave.kernel.h — .incbin does not find the text, as with
+ *     -ffile-prefix-map, or with link-time optimization in another folder: use `meta-kernel embed`
+ *     or META_KERNEL_TEXT_APART.
+ *   - parameter A(INN, T, now, STAR(1)) is of no kind that parameters have — here INN; the line is
+ *     that of META_CELLS.
+ *   - parameter A(IN, T, now) has no reach — IN and ADD arrays need one.
+ *   - parameter A(OUT, T, next, GROW(1, 0, 0)) has an item that is neither a reach nor a shape —
+ *     here GROW.
+ *   - parameter A(OUT, T, next, WHOLE) has a reach that OUT arrays do not have — to write anywhere,
+ *     use INOUT with WHOLE.
+ *   - parameter A(INOUT, T, x, STAR(1)) has a reach — INOUT arrays have none but CELL and WHOLE.
+ *   - parameter A(SHARED, T, tile, 8) is for kernels that META_TEAMS begins — META_CELLS begins
+ *     this one.
+ *   - mistake in a kernel: wave_ARGS: this list of parameters is missing or has a mistake: No such
+ *     file or directory — the errors before it name the mistake. If there are none, the list is
+ *     missing, or has more than parameters, such as commas between them. It ends the compilation as
+ *     a missing header does.
+ *   - mistake in a kernel: a body before this leaves a parenthesis open — in the kernel file that
+ *     includes itself there; `meta-kernel check` prints the line.
+ *   - meta_added is no member — ADD_TO() of an array that is not ADD.
+ *   - incompatible types, struct meta_k_added_f64 — an ADD array is used without ADD_TO().
+ *   - AT() of near at (2, 0, 0, 0), beyond the reach that the kernel's list declares — the list
+ *     must declare what the body accesses.
+ *   - GET() of near, which is not WHOLE in the kernel's list — GET() counts from the address of the
+ *     call, which only WHOLE arrays have in the body.
+ *   - meta_i undeclared — AT(), MY(), SHARED() … outside MEMBERS { } in a kernel of teams.
+ *   - meta_e0 undeclared — MEMBERS or EXTENT() in a kernel that META_CELLS begins.
  *
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for
  *  -ffast-math, which is refused, for clang's -ffp-contract=fast, which overrides what this header
@@ -172,7 +241,8 @@ extern "C" {
 #define META_KERNEL_ARRAYS 32
 /** The most bytes of a VALUE. */
 #define META_KERNEL_VALUE 512
-/** The dimensions along which a kernel can read neighbours. */
+/** The dimensions along which a kernel can read neighbours; its further ones are a batch. A reach is at
+ *  most 255 cells. */
 #define META_KERNEL_DIMS 4
 
 /** The kinds of parameters, as in a kernel's list. */
@@ -289,13 +359,66 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
 
 /** Run @p kernel for every cell of @p box: what the typed functions call.
  *
+ *  Messages of a call and their causes; further ones of teams are in meta_kernel_team.h:
+ *   - warning: kernels compiled without optimization, and slow on the CPU — clang at -O0, or
+ *     META_KERNEL_PROGRAM_LEVEL.
+ *   - META_ERR_POINTER: kernel wave reads this SCALAR on the device — the address of a number in
+ *     host memory: declare it as VALUE.
+ *   - META_ERR_BOUNDS: … leaves no cell for the stencil to reach over in now — the array has fewer
+ *     ghost cells than the reach of `now`.
+ *   - META_ERR_BOUNDS: … leaves array 'p' of kernel between — the box has more cells than the array
+ *     has elements, by GROWN() with a negative number.
+ *   - META_ERR_BOUNDS: … leaves 'p' … which is a grid of 93 x 72 elements — the box has cells that
+ *     grid lacks, such as the faces of another array.
+ *   - META_ERR_BOUNDS: argument 'box', dimension 0: [2, 94) is no range in box.size[0], which is 93
+ *     — the box leaves the array that it was made for.
+ *   - META_ERR_BOUNDS: argument 'cold' is the address of a meta_extreme_f64 of 88 bytes, but the
+ *     buffer ends … — the place of a MIN_AT or MAX_AT needs that much room.
+ *   - META_ERR_BOUNDS: META_CHECK: kernel wave f64, wave.kernel.h:7: AT() of 'now' at (2, 0, 0, 0),
+ *     beyond its reach — an offset that is not a constant leaves the reach.
+ *   - META_ERR_BOUNDS: META_CHECK: … GET() of 'from' with index 1000, but … — the index is out of
+ *     range. If the buffer has another array behind this one, not all such indices are found.
+ *   - META_ERR_ARGUMENT: META_CHECK: kernel wave for f64 does not write every cell of its OUT array
+ *     'next' — write all cells, or declare the array INOUT.
+ *   - META_ERR_ARGUMENT: argument 'box' has 2 dimensions, but array 'profile' … is LINE(2) — the
+ *     box lacks the array's dimension.
+ *   - META_ERR_ARGUMENT: array profile is written, so it cannot be a LINE() or PLANE() — these
+ *     shapes are for IN and ADD.
+ *   - META_ERR_ARGUMENT: argument 'u' … is a grid of 408 x 404 elements … but the box makes it an
+ *     array of 409 x 404 — the box has the layout of another grid, or fewer dimensions than a
+ *     padded grid.
+ *   - META_ERR_ARGUMENT: arguments 'u' … and 'mask' … are grids whose own cells begin at index 1
+ *     and 2 — they have different numbers of ghost cells.
+ *   - META_ERR_MISMATCH: META_CHECK: kernel bits for u32: its body in OpenCL C and the portable one
+ *     differ: … — one of the two bodies is wrong.
+ *   - META_ERR_OVERLAP: arguments 'next' and 'now' overlap — an array that is written is also read,
+ *     or written as another argument.
+ *   - META_ERR_WRONG_DEVICE — the arrays are on two devices.
+ *   - META_ERR_TYPE — the device has no double precision.
+ *   - META_ERR_DEVICE: clBuildProgram(kernel wave): … wave.kernel.h:7:23: …, or: kernel wave for
+ *     f64 does not compile, NVRTC 13.0 says: … — the device's compiler refused the text: it uses
+ *     something that is not in both languages. meta_last_error() and the log have all of its
+ *     messages, with lines of the kernel file.
+ *   - META_ERR_UNSUPPORTED: kernel deposit adds to 'charge', whose elements have 8 bytes — the
+ *     OpenCL device lacks cl_khr_int64_base_atomics: use f32, i32 or u32, or another device.
+ *   - META_ERR_UNSUPPORTED: kernel deposit: cells add to 'charge' in any order, and reproducible
+ *     sums are on — add multiples of a small unit as int64_t, or let each cell gather what it
+ *     receives.
+ *   - META_ERR_UNSUPPORTED: kernel coldest has a MIN_AT or MAX_AT, which back end … does not know —
+ *     the back end is a plug-in of an older version: build it again.
+ *   - META_ERR_UNSUPPORTED: … cannot be compiled: no NVRTC was found — install the CUDA toolkit's
+ *     run-time compiler (package cuda-nvrtc), or add its folder to LD_LIBRARY_PATH.
+ *   - META_ERR_UNSUPPORTED: … is not in the cache …, and META_JIT=load does not allow to compile it
+ *     — run once without META_JIT=load, or build it by meta-kernel build.
+ *
  *  @param arguments  one for each parameter, in order: the address of an array, of a value (which is
  *                    copied before the call returns), or of a result's element
  *  @param done       as everywhere; a result is valid once the work is complete
  *  @return META_ERR_ARGUMENT if the kernel or the box is not valid, META_ERR_POINTER if an array or a
  *          SCALAR is not on a device, META_ERR_BOUNDS if an array is too small for the box and the
- *          kernel's reach, META_ERR_ARGUMENT if the own cells of two grids begin at different indices, META_ERR_OVERLAP if an element that is written may be accessed as another
- *          array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
+ *          kernel's reach, META_ERR_ARGUMENT if the own cells of two grids begin at different indices,
+ *          META_ERR_OVERLAP if an element that is written may be accessed as another array's too (STAR(r)
+ *          counts as BOX(r) there), META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
  *          build it, if a team is larger than it can be there or, while sums are to be reproducible,
  *          if the kernel adds floating-point numbers to an ADD array, or has a floating-point SUM and
  *          runs on a device without double precision,

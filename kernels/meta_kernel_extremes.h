@@ -12,7 +12,14 @@
  *  and INDEX(); it is 0 along dimensions that the box lacks. If several cells contributed that value
  *  (or a NaN, or zeros of either sign) it is the first of them in the order of memory, dimension 0
  *  fastest. So all bits are the same on every device and with any number of threads. If no cell
- *  contributed, or the box is empty, @p value is that of a MIN or MAX of nothing, and every index -1. */
+ *  contributed, or the box is empty, @p value is that of a MIN or MAX of nothing, and every index -1; a
+ *  contribution of that value, such as INFINITY to a MIN_AT, has a place like any other. A cell that
+ *  contributes several times counts with its least or greatest contribution. In a box of more than
+ *  four dimensions, whose further ones INDEX() cannot name, @p index has all of them.
+ *  META_REPRODUCIBLE changes nothing.
+ *
+ *  The structure has 88 bytes for every type, and its address is a multiple of 8. On the device it is
+ *  that much room in any buffer, from which it is copied as bytes. */
 #define META_EXTREME_TYPE(T, name)                                                                 \
     typedef struct meta_extreme_##name {                                                           \
         T value;                                                                                   \

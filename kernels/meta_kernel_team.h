@@ -60,7 +60,20 @@
  *  A body in a back end's own language (META_NATIVE_OPENCL, META_NATIVE_GPU, see meta_kernel.h) is run
  *  once for each team too, with the words above. Where each member is a work item, META_TEAM_BARRIER is
  *  defined: a barrier for all of them, outside phases. On CPUs one work item runs the whole team. The
- *  rules of `return`, `goto` and results are not checked in it. */
+ *  rules of `return`, `goto` and results are not checked in it.
+ *
+ *  Messages of the first call of a kernel, and their causes:
+ *   - META_ERR_ARGUMENT: kernel prefix, prefix.kernel.h:15: return in a phase — use `continue`,
+ *     which ends a member's part in the phase.
+ *   - META_ERR_ARGUMENT: … ADD outside MEMBERS { } — let one member contribute.
+ *   - META_ERR_ARGUMENT: … the branches of this #if differ in the braces that they leave open — end
+ *     a block, or MEMBERS { }, in the branch that begins it.
+ *   - META_ERR_UNSUPPORTED: kernel prefix: a team has 2048 members, which takes 2048 work items,
+ *     but … at most 1024 — use smaller teams on this device.
+ *   - META_ERR_UNSUPPORTED: kernel prefix: a team needs 65536 bytes of shared memory, but … has
+ *     49152 — share less, or use smaller teams. Each reproducible sum takes 556 bytes of it.
+ *   - META_ERR_BOUNDS: META_CHECK: kernel prefix f64, prefix.kernel.h:15: SHARED() of 'part',
+ *     element 128 of 128 — the index is out of bounds. */
 #ifndef META_KERNEL_TEAM_H
 #define META_KERNEL_TEAM_H
 
