@@ -800,6 +800,8 @@ function guide_of(p)
 {
     if (from[p] == "meta_library.h") return "library"
     if (from[p] ~ /^metamorph/) return "from-metamorph"
+    if (from[p] == "meta_kernel_team.h") return "kernel-teams"
+    if (from[p] == "meta_kernel_extremes.h") return "kernel-results"
     if (from[p] ~ /^meta_kernel/) return "kernels"
     if (from[p] ~ /^meta_(backend|space|host_kernels)/) return "plugins"
     if (title[p] ~ /reproducible/) return "reproducible"

@@ -134,9 +134,20 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     expect "$(./family)" 20160.0
 fi
 
-for name in wave grow staggered charge prefix bits; do
+for guide in kernels:wave kernel-teams:prefix native-code:bits; do
+    name=${guide#*:} guide=$top/doc/${guide%:*}.md
+    block "$guide" $name.kernel.h >$name.kernel.h
+    block "$guide" $name >$name.c
+    compile $name libmeta -lm
+done
+# The guide shows the kernels and their calls only.
+block "$top/doc/kernels.md" staggered.family >staggered.family
+test -s staggered.family
+for name in grow staggered charge; do
     block "$top/doc/kernels.md" $name.kernel.h >$name.kernel.h
-    block "$top/doc/kernels.md" $name >$name.c
+    block "$top/doc/kernels.md" $name.call >$name.call
+    test -s $name.call
+    cp "$top/tests/documents/$name.c" $name.c
     compile $name libmeta -lm
 done
 heights=$(META_MODE=openmp ./wave)
@@ -152,20 +163,22 @@ expect "$(META_MODE=openmp ./staggered)" -600.0
 expect "$(META_MODE=opencl ./staggered)" -600.0
 expect "$(META_MODE=openmp ./prefix)" '64, 64, the last 40'
 expect "$(META_MODE=opencl ./prefix)" '64, 64, the last 40'
-block "$top/doc/kernels.md" text >text.c
+block "$top/doc/run-time-compilation.md" text >text.c
 compile text libmeta
 expect "$(META_MODE=openmp ./text)" 'sum 62.5'
 expect "$(META_MODE=opencl ./text)" 'sum 62.5'
 expect "$(META_MODE=openmp ./charge)" '0.3162 0.6325 0.3162 0.6325 0.0000 '
 expect "$(META_MODE=opencl ./charge)" '0.3162 0.6325 0.3162 0.6325 0.0000 '
-block "$top/doc/kernels.md" coldest.kernel.h >coldest.kernel.h
-block "$top/doc/kernels.md" coldest >coldest.c
+block "$top/doc/kernel-results.md" coldest.kernel.h >coldest.kernel.h
+block "$top/doc/kernel-results.md" coldest >coldest.c
 compile coldest libmeta_comm -lm
 places='coldest 0 at 199, 27; warmest 1008 at 199, 17'
 expect "$(META_MODE=openmp $META_TEST_MPIEXEC -n 1 ./coldest)" "$places"
 expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 3 ./coldest)" "$places"
+printed doc/kernel-results.md
+expect "$(cat commands.out)" "$places"
 # The text as an object of its own, by the guide's command.
-awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/kernels.md" | sed -n '/^{ echo/,$p' >text.sh
+awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/building-kernels.md" | sed -n '/^{ echo/,$p' >text.sh
 sh -eu text.sh
 compile wave libmeta -lm -DMETA_KERNEL_TEXT_APART -DMETA_KERNEL_ONE_VARIANT wave_text.c
 expect "$(META_MODE=opencl ./wave)" "$heights"
