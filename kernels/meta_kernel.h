@@ -67,9 +67,9 @@
  *
  *  An array that is not WHOLE has the extents of its grid (see meta_box in meta.h): so arrays of
  *  cells, faces and nodes meet in a kernel. Any other memory has the extents in the box's size,
- *  unless a further item gives its shape; an array that is a grid may have such an item, too. One
- *  of LINE() or PLANE() may be a grid of the dimensions that it has. In the item of an IN or ADD
- *  array it follows the reach:
+ *  unless a further item gives its shape. A grid may have such an item, too: an array with LINE()
+ *  or PLANE() may be a grid of the dimensions that it has. In the item of an IN or ADD array it
+ *  follows the reach:
  *   - LINE(d): it has dimension d alone, size[d] elements; PLANE(d): all dimensions but d. IN and ADD
  *     only; the reach may be left out, and is then CELL. AT() ignores offsets along dimensions that the
  *     array lacks.
