@@ -117,7 +117,7 @@ expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./smooth)"
 
 # The same in Fortran, and with the communicator of mpi_f08, where there is a compiler for it.
 if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
-    awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$top/README.md" >first_f.f90
+    block "$top/doc/fortran.md" first fortran >first_f.f90
     in_fortran first_f
     expect "$($META_TEST_MPIEXEC -n 4 ./first_f)" '4 ranks: sum 1048576.0 of 1048576.0'
     expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./first_f)" \
@@ -255,14 +255,16 @@ printed doc/cheat-sheet.md
 expect "$(grep -c . commands.sh)" 8
 expect "$(grep -c '^[24] ranks: sum' commands.out)" 5
 grep -q '^  stencil_3d7p_sum f64' commands.err || { cat commands.err; echo 'there is no profile'; exit 1; }
+printed README.md
+expect "$(grep -c '^4 ranks: sum' commands.out)" 2
 if [ -n "$fortran" ]; then
     mv first_f.f90 first.f90
-    printed README.md
-    expect "$(grep -c '^4 ranks: sum' commands.out)" 2
-    expect "$(grep -c 'libmeta_fortran' commands.sh)" 1
-    expect "$(LD_LIBRARY_PATH=$prefix/lib $META_TEST_MPIEXEC -n 4 ./first)" '4 ranks: sum 1048576.0 of 1048576.0'
-    ls diffusion*.png
+    printed doc/fortran.md first
+    expect "$(cat commands.out)" '4 ranks: sum 1048576.0 of 1048576.0'
 fi
+printed doc/applications.md
+expect "$(tail -n 1 commands.out)" PASS
+ls diffusion*.png
 printed doc/tutorial.md
 expect "$(grep -c "^$plain\$" commands.out)" 2
 printed doc/checking.md

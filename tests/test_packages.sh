@@ -48,9 +48,9 @@ if [ "${1-}" = here ]; then
     exit
 fi
 
-# The README's programs, and the guide's project.
+# The first programs of the README and the guides, and the guide's project.
 awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >first.c
-awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >first.f90
+awk '/^```fortran first$/ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/fortran.md" >first.f90
 awk '/^```python first$/ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/python.md" >first.py
 awk '/^```cmake$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/installing.md" >CMakeLists.txt
 status=0

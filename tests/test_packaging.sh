@@ -173,7 +173,7 @@ for file in "$src"/debian/*.install; do
     grep -q -x -F "$name" packages || broken "$file belongs to no package of debian/control"
 done
 # Files of packages that documents and the image install, and packages that CMake's messages name.
-documents="$src/README.md $src/doc/installing.md $src/packaging/Dockerfile"
+documents="$src/doc/installing.md $src/packaging/Dockerfile"
 mkdir debs
 for package in $(cat packages); do : >"debs/${package}_$version-1_amd64.deb"; done
 # shellcheck disable=SC2086

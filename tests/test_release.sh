@@ -17,7 +17,7 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 version=$(sed -n 's/^AC_INIT(\[libmeta\], \[\([^]]*\)\].*/\1/p' "$src/configure.ac")
 recipe=packaging/spack/spack_repo/libmeta/packages/libmeta/package.py
 for file in configure.ac core/meta.h CHANGELOG.md CITATION.cff debian/changelog $recipe packaging/Dockerfile \
-    python/pyproject.toml python/libmeta/_library.py README.md doc/installing.md tools/release tools/bootstrap.sh; do
+    python/pyproject.toml python/libmeta/_library.py doc/installing.md tools/release tools/bootstrap.sh; do
     mkdir -p "tree/$(dirname $file)"
     cp "$src/$file" "tree/$file"
 done
@@ -77,9 +77,8 @@ refused "Dockerfile: the version is '7.0.0'" packaging/Dockerfile 's/^ARG VERSIO
 refused "pyproject.toml: the version is '7.0.0'" python/pyproject.toml 's/^version = .*/version = "7.0.0"/'
 refused "_library.py: VERSION is '7.1', expected ${version%.*}" python/libmeta/_library.py \
     's/^VERSION = ([0-9, ]*)/VERSION = (7, 1)/'
-refused "README.md: it calls the release libmeta-7.0.0, expected libmeta-$version" README.md \
+refused "installing.md: it calls the release libmeta-7.0.0, expected libmeta-$version" doc/installing.md \
     "0,/libmeta-$version/s//libmeta-7.0.0/"
-refused "installing.md: it calls the release libmeta-7.0.0" doc/installing.md "0,/libmeta-$version/s//libmeta-7.0.0/"
 echo new >new
 released 1 'the work tree is not clean; commit or remove:' --dry-run "$version"
 grep -q '^?? new' ../out || { echo 'BROKEN: the file in the way is not named'; status=1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The README's table "What it was tried with": .ci/run runs what stands in the column "tested before each change", and
-# where META_TEST_CI=1, as there, this machine has the versions.
+# The table of doc/tried-with.md: .ci/run runs what stands in the column "tested before each change", and where
+# META_TEST_CI=1, as there, this machine has the versions.
 # TEST: labels=documents
 set -u
 src=${META_TEST_SRCDIR:-.} build=${META_TEST_BUILDDIR:-.}
@@ -12,7 +12,7 @@ broken() { echo "BROKEN: $*"; status=1; }
 cells=$(awk -F ' *[|] *' '
     /^[|] [|] tested before each change/ { on = 1; next }
     !/^[|]/ { on = 0 }
-    on && $3 != "" && $3 !~ /^-+$/ { print $2 "|" $3 }' "$src/README.md")
+    on && $3 != "" && $3 !~ /^-+$/ { print $2 "|" $3 }' "$src/doc/tried-with.md")
 
 # tried ROW 'TEXT' 'VERSION…' FILE:WORDS…: the cell is the text, in which each @ is a version; without comments, each file
 # has the words, a basic regular expression, that make it so.
@@ -23,16 +23,16 @@ tried()
     shift 3
     cell=$(echo "$cells" | sed -n "s/^$row|//p")
     pattern=$(echo "$text" | sed -e 's/[].*[^$\]/\\&/g' -e 's/@/[0-9][0-9.]*/g')
-    echo "$cell" | grep -q -x -e "$pattern" || broken "README.md, row '$row': it says '$cell', expected '$text'"
+    echo "$cell" | grep -q -x -e "$pattern" || broken "doc/tried-with.md, row '$row': it says '$cell', expected '$text'"
     for runs; do
         file=$src/${runs%%:*}
         [ -e "$file" ] || continue # a release has no .ci
         sed 's/^ *#.*//' "$file" | grep -q -e "${runs#*:}" ||
-            broken "README.md has '$cell', but nothing in ${runs%%:*} is like '${runs#*:}'"
+            broken "doc/tried-with.md has '$cell', but nothing in ${runs%%:*} is like '${runs#*:}'"
     done
     [ "${META_TEST_CI-}" = 1 ] || return
     for version in $versions; do text=$(echo "$text" | sed "s/@/$version/"); done
-    [ "$cell" = "$text" ] || broken "README.md, row '$row': it says '$cell', and .ci/run runs '$text'"
+    [ "$cell" = "$text" ] || broken "doc/tried-with.md, row '$row': it says '$cell', and .ci/run runs '$text'"
 }
 
 # number PARTS COMMAND…: the first number with points that it prints, of so many parts.
@@ -83,6 +83,6 @@ print(m.version("mpi4py"))')" tools/bootstrap.sh:'NumPy and pip' tools/bootstrap
 tried 'Spack' "the recipe's functions, without Spack" '' tests/tests.am:test_packaging.sh
 tried 'environment module' 'Environment Modules @' "$(number 3 modulecmd sh -V)" check:need_to_check \
     tools/bootstrap.sh:environment-modules
-[ "$rows" = "$(echo "$cells" | wc -l)" ] || broken "README.md has other rows than the $rows that are known here: $cells"
-[ $status = 0 ] && echo "kept   what the README says is tested before each change is what .ci/run runs"
+[ "$rows" = "$(echo "$cells" | wc -l)" ] || broken "doc/tried-with.md has other rows than the $rows that are known here: $cells"
+[ $status = 0 ] && echo "kept   what doc/tried-with.md says is tested before each change is what .ci/run runs"
 exit $status
