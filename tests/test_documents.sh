@@ -183,7 +183,10 @@ sh -eu text.sh
 compile wave libmeta -lm -DMETA_KERNEL_TEXT_APART -DMETA_KERNEL_ONE_VARIANT wave_text.c
 expect "$(META_MODE=opencl ./wave)" "$heights"
 
-# A policy of the program's own.
+# Devices chosen by the library, and by a policy of the program's own.
+block "$top/doc/scheduling.md" auto >auto.c
+compile auto libmeta
+expect "$(META_AUTO_DEVICES=openmp,opencl ./auto)" 'sum 200000.0'
 block "$top/doc/scheduling.md" policy >policy.c
 compile policy libmeta
 expect "$(META_MODE=auto META_AUTO_DEVICES=openmp,opencl ./policy)" 'sum 500.0, 2 kernels'
