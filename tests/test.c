@@ -301,8 +301,9 @@ static int ended(int status)
     return status;
 }
 
-/* Whether META_TEST_REQUIRE_BACKENDS lists the back end that is missing, whose name @p message has last in
- * "X asks for NAME": of several that META_RANK_MAP or META_AUTO_DEVICES name it may be another one. */
+/* Whether META_TEST_REQUIRE_BACKENDS lists the back end that is missing, whose name @p message has
+ * last in "X asks for NAME": of several that META_RANK_MAP or META_AUTO_DEVICES name it may be
+ * another one. */
 static bool device_is_required(const char *message)
 {
     static const char asks[] = " asks for ", between[] = ":, ";

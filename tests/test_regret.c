@@ -65,7 +65,8 @@ static const regret_machine hopeless = {
 static const regret_machine *const machines[] = {&laptop, &four_unlike, &summit, &crusher};
 enum { MACHINES = sizeof machines / sizeof *machines };
 
-/* Whether a sample has the larger of two workloads on machine @p k; it has the smaller one on the others. */
+/* Whether a sample has the larger of two workloads on machine @p k; it has the smaller one on the
+ * others. */
 static bool is_sampled(int k, bool is_large)
 {
     return test_long() || (k % 2 == 1) == is_large;
