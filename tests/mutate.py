@@ -366,7 +366,7 @@ class Builder:
                     program = os.path.relpath(os.path.join(base, "..", plain.group(1)), self.build)
                 if (own or plain) and program in self.programs:
                     with open(os.path.join(base, name), encoding="utf-8", errors="replace") as file:
-                        for path in re.findall(r"/((?:%s)/[^\s:]+)" % "|".join(FOLDERS), file.read()):
+                        for path in re.findall(r"/((?:%s)/[^\s:]+)" % "|".join(FOLDERS + (GPU,)), file.read()):
                             self.users.setdefault(path, set()).add(program)
 
     def code(self):
