@@ -5,6 +5,7 @@
 /* TEST: backends=faults labels=core */
 #include "test.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,42 @@ static void launch_in_vain(void *unused)
 static void a_gpu_without_compiled_kernels_is_reported(void)
 {
     CHECK_CHILD(launch_in_vain, NULL);
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+/* One is 256 threads, each of which has a cell here. */
+static void count_blocks(void *unused)
+{
+    const double one = 1, zero = 0;
+    double *from = NULL, *to = NULL, sum = 0;
+    (void)unused;
+    setenv("META_CHECK", "0", 1); /* which launches kernels of its own */
+    if (!start(gpu->name) || !CHECK_OK(meta_alloc((void **)&from, bytes)) ||
+        !CHECK_OK(meta_alloc((void **)&to, bytes)))
+        return;
+    CHECK_OK(meta_fill(from, CELLS, &one, META_F64, NULL));
+    CHECK_OK(meta_fill(to, CELLS, &zero, META_F64, NULL));
+    for (int rows = 8; rows <= 64; rows += 56) {
+        const meta_box box = {2, {10, rows + 2}, {1, 1}, {9, rows + 1}};
+        test_case("%d rows", rows);
+        for (int call = 0; call < 4; ++call) {
+            fault->most_blocks = 0;
+            if (call == 0) CHECK_OK(meta_fill_box(to, &box, &one, META_F64, NULL));
+            if (call == 1) CHECK_OK(meta_copy_box(to, &box, from, &box, META_F64, NULL));
+            if (call == 2) CHECK_OK(meta_stencil(to, from, &box, META_2D5P, META_F64, &sum, NULL));
+            if (call == 3) CHECK_OK(meta_reduce(&sum, from, &box, META_SUM, META_F64, NULL));
+            if (!CHECK_INT(fault->most_blocks, (8 * rows + 255) / 256)) FAIL("in call %d", call);
+        }
+    }
+    CHECK_OK(meta_free(from));
+    CHECK_OK(meta_free(to));
+    end();
+}
+
+static void a_small_call_has_no_blocks_without_cells(void)
+{
+    if (gpu->driver) CHECK_CHILD(count_blocks, NULL);
 }
 
 /* ------------------------------------------------------------------ two */
@@ -288,6 +325,38 @@ static void the_applications_stream_is_used_and_left(void)
     CHECK_CHILD(use_own_stream, NULL);
 }
 
+typedef int copy_async(void *to, const void *from, size_t bytes, int kind, void *stream);
+
+/* An upload that the application puts on the library's stream, which is idle by then. */
+static void upload_on_the_librarys_stream(void *unused)
+{
+    enum { HOST_TO_DEVICE = 1 };
+    const double seven = 7;
+    double found = 0;
+    meta_state state = META_STATE_INIT;
+    (void)unused;
+    if (!start(gpu->name)) return;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); /* the fake, runtime included */
+    copy_async *copy = library ? (copy_async *)dlsym(library, "cudaMemcpyAsync") : NULL;
+    double *buffer = buffer_of(0, 1);
+    CHECK_OK(meta_get_state(0, gpu->mode, &state));
+    CHECK_OK(meta_flush());
+    if (CHECK(copy) &&
+        CHECK_INT(copy(buffer, &seven, sizeof seven, HOST_TO_DEVICE, state.queue), 0)) {
+        CHECK_OK(meta_flush());
+        CHECK(fault->peek(&found, buffer, sizeof found));
+        CHECK(found == seven);
+    }
+    CHECK_OK(meta_free(buffer));
+    end();
+}
+
+/* HIP-CPU's runtime can only be called from C++. */
+static void the_applications_work_on_the_librarys_stream_is_waited_for(void)
+{
+    if (gpu->driver) CHECK_CHILD(upload_on_the_librarys_stream, NULL);
+}
+
 /* ------------------------------------------------------------------ ranks */
 
 static void deal(void *number)
@@ -342,9 +411,11 @@ static void a_missing_device_is_an_error(void)
 
 TEST_MAIN(PROMISE(a_missing_gpu_is_reported_with_the_reason),
           PROMISE(a_gpu_without_compiled_kernels_is_reported),
+          PROMISE(a_small_call_has_no_blocks_without_cells),
           PROMISE(two_devices_in_one_process_are_independent),
           PROMISE(threads_may_use_different_devices),
           PROMISE(an_open_device_is_described_without_its_driver),
           PROMISE(a_device_pointer_is_wrapped_where_it_belongs),
           PROMISE(the_applications_stream_is_used_and_left),
+          PROMISE(the_applications_work_on_the_librarys_stream_is_waited_for),
           PROMISE(the_ranks_of_a_node_take_turns), PROMISE(a_missing_device_is_an_error))

@@ -29,7 +29,7 @@ typedef struct launch_work {
     _Alignas(16) char arguments[];
 } launch_work;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of modules */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of modules, and of what is recorded */
 
 /* ------------------------------------------------------------------ modules */
 
@@ -146,8 +146,10 @@ cudaError_t code_launch(const char *call, code_module *module, ptx_kernel *kerne
                              .find_races = (int)settings.races};
     for (int k = 0; k < facts->parameters; ++k)
         memcpy(l->arguments + facts->parameter[k].offset, arguments[k], facts->parameter[k].bytes);
+    const long blocks = (long)grid.x * grid.y * grid.z;
     pthread_mutex_lock(&lock);
     ++module->references;
+    if (blocks > gpu_fault_control.most_blocks) gpu_fault_control.most_blocks = blocks;
     pthread_mutex_unlock(&lock);
     report_kernel(facts->name);
     stream_place_release(stream_push(stream, &l->work));

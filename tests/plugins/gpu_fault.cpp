@@ -37,7 +37,7 @@ int devices_at_start()
 
 extern "C" __attribute__((visibility("default"))) gpu_fault gpu_fault_control;
 gpu_fault gpu_fault_control = {
-    devices_at_start(), 0,           50631000,    0,           0,   0, 0, nullptr, {0}, {0},
+    devices_at_start(), 0,           50631000,    0,           0,   0, 0, nullptr, {0}, {0}, 0,
     make_stream,        free_stream, make_memory, free_memory, peek};
 #define control gpu_fault_control
 

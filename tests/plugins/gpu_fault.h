@@ -55,6 +55,7 @@ typedef struct gpu_fault {
     const char *failed;         /**< name of the first call that failed */
     char misuse[256];           /**< the first misuse of the runtime; empty: none */
     long live[GPU_FAULT_KINDS]; /**< objects created and not released */
+    long most_blocks;           /**< of a launch; of CUDA alone */
 
     /* create objects as the application would; NULL on failure */
     void *(*make_stream)(int device);
