@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "compiler.h"
 #include "compiler_host.h"
 #include "fake_host.h"
@@ -22,13 +23,19 @@
 
 /* ------------------------------------------------------------------ the library's part */
 
-/* A cache that keeps nothing. */
+/* A cache that keeps nothing, and the facts of the last lookup. */
 static int lookups;
+static bool lookups_fail;
+static char looked_up_by[8192];
 static meta_err look_up(const meta_cached *what)
 {
     void *code = NULL;
-    size_t bytes = 0;
+    size_t bytes = 0, used = 0;
     ++lookups;
+    for (uint32_t k = 0; k < what->facts && used < sizeof looked_up_by; ++k)
+        used += (size_t)snprintf(looked_up_by + used, sizeof looked_up_by - used, "%s\n",
+                                 what->fact[k] ? what->fact[k] : "");
+    if (lookups_fail) return META_ERR_DEVICE;
     const meta_err error = what->build(what->with, &code, &bytes);
     free(code);
     return error;
@@ -282,6 +289,32 @@ static void a_gpu_that_nvrtc_does_not_know_gets_ptx(void)
     free(image.code);
 }
 
+static bool is_bare; /* a machine without compilers */
+void *__real_dlopen(const char *file, int flags);
+void *__wrap_dlopen(const char *file, int flags);
+void *__wrap_dlopen(const char *file, int flags)
+{
+    return is_bare ? NULL : __real_dlopen(file, flags);
+}
+
+static void compile_with_none(void *unused)
+{
+    gpu_image image = {NULL, 0};
+    (void)unused;
+    is_bare = true;
+    CHECK_INT(gpu_compile(&(gpu_target){.capability = 90}, "any", "", &image),
+              META_ERR_UNSUPPORTED);
+    CHECK_CONTAINS(failure, "no NVRTC was found, which is in libnvrtc.so.");
+    CHECK_INT(gpu_compile(&(gpu_target){.amd = "gfx90a"}, "any", "", &image), META_ERR_UNSUPPORTED);
+    CHECK_CONTAINS(failure, "no hipRTC was found, which is in libhiprtc.so");
+}
+
+/* In a process that has looked for none yet. */
+static void without_a_compiler_the_error_names_the_library_that_is_missing(void)
+{
+    CHECK_CHILD(compile_with_none, NULL);
+}
+
 static void must_be_here(const char *compiler)
 {
     const char *ci = getenv("META_TEST_CI");
@@ -327,6 +360,30 @@ static void what_is_known_of_a_compiler_is_looked_up_once(void)
         CHECK_STRING(again, said[k]);
     }
     CHECK_INT(lookups, 0);
+}
+
+/* Lest a compiler be taken from the cache that would not be found now. */
+static void what_is_cached_of_a_compiler_depends_on_each_variable_that_leads_to_one(void)
+{
+    static const char *const variables[2][3] = {{"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"},
+                                                {"LD_LIBRARY_PATH", "ROCM_PATH", "HIP_PATH"}};
+    const gpu_target targets[2] = {{.capability = 87}, {.amd = "gfx906"}};
+    char said[4096], before[sizeof looked_up_by];
+    lookups_fail = true; /* each call looks it up */
+    for (int k = 0; k < 6; ++k) {
+        const char *name = variables[k / 3][k % 3], *value = getenv(name);
+        char *kept = value ? strdup(value) : NULL;
+        test_case("%s", name);
+        gpu_compiler_facts(&targets[k / 3], said, sizeof said);
+        memcpy(before, looked_up_by, sizeof before);
+        setenv(name, "/nowhere", 1);
+        gpu_compiler_facts(&targets[k / 3], said, sizeof said);
+        CHECK(strcmp(looked_up_by, before) != 0);
+        if (kept) setenv(name, kept, 1);
+        else unsetenv(name);
+        free(kept);
+    }
+    lookups_fail = false;
 }
 
 /* A driver does not load code of later versions of CUDA. */
@@ -746,7 +803,8 @@ static void programs_compute_what_the_kernels_do_on_the_cpu(void)
     }
 }
 
-TEST_MAIN_WITH(&setting, PROMISE(programs_compute_what_the_kernels_do_on_the_cpu),
+TEST_MAIN_WITH(&setting, PROMISE(without_a_compiler_the_error_names_the_library_that_is_missing),
+               PROMISE(programs_compute_what_the_kernels_do_on_the_cpu),
                PROMISE(nvrtc_compiles_every_kind_of_parameter_without_a_warning),
                PROMISE(exact_sums_compile_without_a_warning),
                PROMISE(exact_sums_and_forms_compile_on_the_host_without_a_warning),
@@ -756,5 +814,6 @@ TEST_MAIN_WITH(&setting, PROMISE(programs_compute_what_the_kernels_do_on_the_cpu
                PROMISE(a_gpu_that_nvrtc_does_not_know_gets_ptx),
                PROMISE(the_compiler_of_a_gpu_is_known_by_its_file),
                PROMISE(what_is_known_of_a_compiler_is_looked_up_once),
+               PROMISE(what_is_cached_of_a_compiler_depends_on_each_variable_that_leads_to_one),
                PROMISE(an_nvrtc_that_is_newer_than_the_driver_is_not_used),
                PROMISE(a_mistake_is_reported_with_its_file_and_line))
