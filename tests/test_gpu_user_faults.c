@@ -163,13 +163,18 @@ static bool refuse(const char *call, double *a, double *b, double *sum, meta_ext
 }
 
 /* A life whose kernel is made anew, with two arrays. */
-static bool begin(double **a, double **b)
+static bool begin_with_log(const char *log, double **a, double **b)
 {
     if (!fault_find()) return false;
-    setenv("META_LOG", "off", 1);
+    setenv("META_LOG", log, 1);
     setenv("META_CACHE_DIR", "off", 1);
     return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)a, CELLS * sizeof **a)) &&
            CHECK_OK(meta_alloc((void **)b, CELLS * sizeof **b));
+}
+
+static bool begin(double **a, double **b)
+{
+    return begin_with_log("off", a, b);
 }
 
 static void end(double *a, double *b)
@@ -203,6 +208,27 @@ static void code_that_the_driver_refuses_is_not_blamed_on_the_build(void)
         test_case("%s", driver_calls[k]);
         CHECK_CHILD(refuse_code, (void *)(uintptr_t)driver_calls[k]);
     }
+}
+
+static void load_in_vain(void *unused)
+{
+    double *a = NULL, *b = NULL, sum = 0;
+    meta_extreme_f64 most;
+    (void)unused;
+    setenv("FAKE_CUDA_FAIL_CALL", "cuModuleLoadDataEx", 1);
+    if (!begin_with_log("warn", &a, &b)) return;
+    CHECK_ERR_NAMES(smooth_f64(&box, a, b, 0, &sum, &most, NULL), META_ERR_DEVICE,
+                    "cuModuleLoadDataEx");
+    end(a, b);
+}
+
+/* Its status does not say what is wrong with the code. */
+static void what_the_driver_says_of_code_that_it_refuses_is_logged(void)
+{
+    char said[8192];
+    if (!gpu->driver) return;
+    if (CHECK_CHILD_SAYS(load_in_vain, NULL, said))
+        CHECK_CONTAINS(said, "CUDA driver, kernel smooth for f64, 1: the failure was ordered");
 }
 
 /* Functions of NVRTC, and what the error says where one fails; NULL: code is made nevertheless. */
@@ -268,5 +294,6 @@ TEST_MAIN(PROMISE(a_failing_call_for_a_programs_kernel_is_an_error_or_recovered_
           PROMISE(with_auto_a_programs_kernels_go_on_without_a_device_that_fails),
           PROMISE(failures_around_the_compiler_are_handled),
           PROMISE(code_that_the_driver_refuses_is_not_blamed_on_the_build),
+          PROMISE(what_the_driver_says_of_code_that_it_refuses_is_logged),
           PROMISE(a_failing_function_of_nvrtc_is_named_or_done_without),
           PROMISE(code_for_a_gpu_that_nvrtc_does_not_know_is_made_by_the_driver))

@@ -61,6 +61,11 @@ static error_log find_log(const char *call, unsigned count, const CUjit_option *
     return found;
 }
 
+static void write_log(const error_log *log, const char *why)
+{
+    if (log->text && log->room) snprintf(log->text, log->room, "%s", why);
+}
+
 /* The capability that PTX was compiled for. */
 static long target_of(const char *text)
 {
@@ -86,13 +91,14 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     const fake_call call = call_begin(__func__);
     const error_log log = find_log(call.name, count, options, values);
     char why[512] = "", *text = NULL;
+    if (call.injected != cudaSuccess) write_log(&log, "the failure was ordered");
     DRIVER_TRY(begin(&call));
     DRIVER_TRY(ptx_of(image, &text));
     code_module *code = code_load(text, device_current(), why, sizeof why);
     free(text);
     if (!code && ptx_load_lacked()) call_lacks(call.name, "what the module needs: %s", why);
     if (!code) {
-        if (log.text && log.room) snprintf(log.text, log.room, "%s", why);
+        write_log(&log, why);
         return CUDA_ERROR_INVALID_PTX;
     }
     CUmodule made = calloc(1, sizeof *made);
