@@ -242,13 +242,21 @@ static void the_best_plan_is_the_best_of_all(void)
         }
 }
 
+/* The two workloads on machine @p k, or in a sample one of them. */
+static void hold_sampled(const regret_workload *small, const regret_workload *large, int k)
+{
+    if (is_sampled(k, false)) hold(small, machines[k]);
+    if (is_sampled(k, true)) hold(large, machines[k]);
+}
+
 static void cyclic_reduction_costs_no_more_than_the_best_plan(void)
 {
     const regret_workload small = regret_cyclic_reduction(12);
     regret_workload large = regret_cyclic_reduction(16);
     for (int k = 0; k < MACHINES; ++k) {
         if (is_sampled(k, false)) hold(&small, machines[k]);
-        for (int more = test_long() ? 4 : 8; more <= 8 && is_sampled(k, true); more += 4) {
+        if (!is_sampled(k, true)) continue;
+        for (int more = test_long() ? 4 : 8; more <= 8; more += 4) {
             const regret_machine m = slower(machines[k], 1 << more);
             snprintf(large.name, sizeof large.name, "cyclic reduction of 2^%d - 1, 16 levels",
                      16 + more);
@@ -262,8 +270,7 @@ static void conjugate_gradients_cost_no_more_than_the_best_plan(void)
     const regret_workload small = regret_conjugate_gradients(12),
                           large = regret_conjugate_gradients(40);
     for (int k = 0; k < MACHINES; ++k) {
-        if (is_sampled(k, false)) hold(&small, machines[k]);
-        if (is_sampled(k, true)) hold(&large, machines[k]);
+        hold_sampled(&small, &large, k);
     }
 }
 
@@ -277,8 +284,7 @@ static void stencils_and_sums_cost_no_more_than_the_best_plan(void)
 {
     const regret_workload small = regret_mixed(12), large = regret_mixed(48);
     for (int k = 0; k < MACHINES; ++k) {
-        if (is_sampled(k, false)) hold(&small, machines[k]);
-        if (is_sampled(k, true)) hold(&large, machines[k]);
+        hold_sampled(&small, &large, k);
     }
     hold(&large, &opposed);
     hold(&large, &hopeless);
