@@ -26,15 +26,13 @@ static bool both_are_open(int rank)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     char path[RUN_ROOM + 32];
-    for (int k = 0; k < 2; ++k) {
-        const int worker = k == 0 ? rank : 1 - rank;
-        snprintf(path, sizeof path, "%s/open.%d", getenv("TMPDIR"), worker);
-        FILE *mark = k == 0 ? fopen(path, "w") : NULL;
-        if (mark) fclose(mark);
-        for (int waits = 0; access(path, F_OK) != 0; ++waits) {
-            if (waits == 60000) return fprintf(stderr, "there is no %s\n", path), false;
-            nanosleep(&pause, NULL);
-        }
+    snprintf(path, sizeof path, "%s/open.%d", getenv("TMPDIR"), rank);
+    FILE *mark = fopen(path, "w");
+    if (!mark || fclose(mark) != 0) return fprintf(stderr, "%s cannot be made\n", path), false;
+    snprintf(path, sizeof path, "%s/open.%d", getenv("TMPDIR"), 1 - rank);
+    for (int waits = 0; access(path, F_OK) != 0; ++waits) {
+        if (waits == 60000) return fprintf(stderr, "there is no %s\n", path), false;
+        nanosleep(&pause, NULL);
     }
     return true;
 }
